@@ -12,22 +12,28 @@ import (
 
 // An accessPage shows the view and the rights of a selected principal.
 type accessPage struct {
-	Choices []tokenRow // valid tokens
+	Choices []tokenRow // valid tokens, the newest that match Text
+	Text    string
+	More    bool // there are further tokens
 	allowancePage
 }
 
 // access shows the tools and views of a selected principal.
 func (c *Console) access(v *visit) error {
-	rows, err := c.tokenRows(v)
+	q := v.r.URL.Query()
+	rows, one, err := c.tokenRows(v, identity.TokenFilter{Valid: true, Text: q.Get("q"), Limit: listPageSize + 1}, q.Get("as"))
 	if err != nil {
 		return err
 	}
-	rows = slices.DeleteFunc(rows, func(t tokenRow) bool { return t.State != "good" })
+	more := len(rows) > listPageSize
+	rows = rows[:min(len(rows), listPageSize)]
+	if one != nil && one.State == "good" && !slices.ContainsFunc(rows, func(t tokenRow) bool { return t.ID == one.ID }) {
+		rows = append(rows, *one)
+	}
 	slices.SortStableFunc(rows, func(a, b tokenRow) int {
 		return cmp.Or(cmp.Compare(b2i(a.Kind != identity.Agent), b2i(b.Kind != identity.Agent)), cmp.Compare(a.Name, b.Name))
 	})
-	q := v.r.URL.Query()
-	p := accessPage{rows, allowancePage{As: q.Get("as"), Open: q.Get("class"), Tool: q.Get("tool"), Class: q.Get("on"), Field: q.Get("field")}}
+	p := accessPage{rows, q.Get("q"), more, allowancePage{As: q.Get("as"), Open: q.Get("class"), Tool: q.Get("tool"), Class: q.Get("on"), Field: q.Get("field")}}
 	if p.As != "" {
 		ask := bailiwick.CallSpec{Tool: "console/view_as", Needs: identity.Operator, Correlation: v.correlation}
 		err := c.options.Admit(v.ctx(), v.who, ask, func(context.Context) error { return c.viewAs(&p) })

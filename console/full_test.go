@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -120,8 +122,10 @@ func TestOtherPages(t *testing.T) {
 		{"/audit", []string{"By tool", "query_class", "token:triage-bot", "hidden_class", "95 of 100 calls", "<svg class=\"bars\"", "$"}, []string{"can't be read"}},
 		{"/audit?days=30&tool=update_status", []string{"/console/changes/" + id(11)}, []string{"<code>query_class"}},
 		{"/audit?days=1&agent=nobody", []string{"No call fits", "Looked up from ", " to "}, nil},
-		{"/tokens", []string{"maria&#39;s", "this session", "Show 1 that have ended"}, []string{"old&#39;s"}},
-		{"/tokens?ended=yes", []string{"old&#39;s", "revoked"}, nil},
+		{"/tokens", []string{"maria&#39;s", "this session", "Show those that have ended"}, []string{"old&#39;s"}},
+		{"/tokens?state=all", []string{"old&#39;s", "revoked", "maria&#39;s"}, nil},
+		{"/tokens?state=ended", []string{"old&#39;s", "Clear"}, []string{"maria&#39;s"}},
+		{"/tokens?q=nobody", []string{"No token matches"}, nil},
 		{"/tokens?revoke=" + agent, []string{"Revoke “maria"}, nil},
 		{"/access", []string{"See what they see", "maria&#39;s"}, []string{"old&#39;s"}},
 		{"/access?as=" + agent, []string{"Would it be permitted?", "the class is hidden", "classes", "query_class", "doesn&#39;t have"}, nil},
@@ -144,7 +148,7 @@ func TestOtherPages(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/tokens?revoke=" + gone, "/access?as=none", "/audit?days=3", "/audit?before=x"} {
+	for _, path := range []string{"/tokens?revoke=" + gone, "/access?as=none", "/audit?days=3", "/audit?before=x", "/tokens?state=valid", "/tokens?kind=robot", "/people?person=nobody"} {
 		if got := b.get("/console" + path); got.status != 404 && got.status != 400 {
 			t.Errorf("%s: %d", path, got.status)
 		}
@@ -154,5 +158,65 @@ func TestOtherPages(t *testing.T) {
 	}
 	if got := b.get("/console/access?as=" + agent); got.status != 404 {
 		t.Error("a revoked token can be looked at:", got.status)
+	}
+}
+
+// TestManyTokens checks that the pages of operators have at most 50 tokens or people. The pages lead to each of them
+// once, and filters find one of them.
+func TestManyTokens(t *testing.T) {
+	w := newWorld(t, newDrawers(samples()...), full(t))
+	const people = 60
+	for i := range people {
+		name := fmt.Sprintf("guest%02d", i)
+		w.token(t, name, identity.Human, identity.Review)
+		for range 2 {
+			w.token(t, name, identity.Agent, identity.Read)
+		}
+	}
+	b := w.signedIn(t, "rosa")
+	for _, tt := range []struct {
+		path  string
+		pages int
+		row   string // what begins each row's part of the page
+	}{{"/console/tokens", 4, `href="/console/tokens?revoke=`}, {"/console/people", 2, `&amp;remove=yes"`}} {
+		seen, path := map[string]int{}, tt.path
+		n := 0
+		for path != "" {
+			page := b.get(path).body
+			if n++; len(page) > 200_000 || n > tt.pages || strings.Count(page, tt.row) > 50 {
+				t.Fatalf("%s: page %d has %d bytes and %d rows", path, n, len(page), strings.Count(page, tt.row))
+			}
+			for _, m := range regexp.MustCompile(`guest\d\d(&#39;s)?</strong>`).FindAllString(page, -1) {
+				seen[m]++
+			}
+			path = ""
+			if m := regexp.MustCompile(`href="([^"]+)" rel="next"`).FindStringSubmatch(page); m != nil {
+				path = html.UnescapeString(m[1])
+			}
+		}
+		if n != tt.pages || len(seen) != people {
+			t.Errorf("%s: %d pages with %d people, want %d with %d", tt.path, n, len(seen), tt.pages, people)
+		}
+		for name, times := range seen {
+			if want := map[bool]int{true: 3, false: 1}[tt.path == "/console/tokens"]; times != want {
+				t.Errorf("%s: %s is there %d times, want %d", tt.path, name, times, want)
+			}
+		}
+	}
+	for path, rows := range map[string]int{"/tokens?q=guest07": 3, "/tokens?owner=GUEST07&kind=agent": 2, "/tokens?owner=guest": 0, "/people?q=guest07": 1, "/people?q=guest07&tenant=other": 0, "/access?q=guest07": 3} {
+		page := b.get("/console" + path).body
+		got := strings.Count(page, "guest07&#39;s</strong>") + strings.Count(page, "guest07</strong>")
+		if strings.HasPrefix(path, "/access") {
+			got = strings.Count(page, "guest07&#39;s · ")
+		}
+		if got != rows {
+			t.Errorf("%s: %d rows, want %d", path, got, rows)
+		}
+	}
+	page := b.get("/console/access").body
+	_, choices, _ := strings.Cut(page, `<select id="as"`)
+	choices, _, _ = strings.Cut(choices, "</select>")
+	if n := strings.Count(choices, "<option"); n != 51 || !strings.Contains(page, "Find a token") {
+		t.Errorf("the page of views offers %d tokens, or no search", n)
 	}
 }

@@ -16,6 +16,8 @@ import (
 // A peoplePage lists the people who may sign in, for operators.
 type peoplePage struct {
 	People []identity.PersonEntry
+	Filter listFilter
+	Pager  pager
 	Rights []identity.Scope // rights that a person can be given
 	Link   string           // a sign-in link that was just made
 	For    string           // the person of Link
@@ -27,21 +29,24 @@ type peoplePage struct {
 	Invited *identity.PersonEntry // the initial content of the form for a new person
 }
 
-// peopleRows returns the people that the visitor manages, by name.
-func (c *Console) peopleRows(v *visit) ([]identity.PersonEntry, error) {
-	var all []identity.Token
-	var open []identity.OpenTicket
+// peopleRows returns a page of the people that the visitor manages, by name. If person isn't "", it also returns their
+// entry in a tenant, or nil.
+func (c *Console) peopleRows(v *visit, f identity.TokenFilter, person, tenant string) (rows []identity.PersonEntry, one *identity.PersonEntry, err error) {
+	var found []identity.PersonEntry
 	ask := bailiwick.CallSpec{Tool: "console/people", Needs: identity.Operator, Correlation: v.correlation}
-	err := c.options.Admit(v.ctx(), v.who, ask, func(ctx context.Context) (err error) {
-		if all, err = c.options.Tokens.List(ctx, v.who); err == nil {
-			open, err = c.options.Tokens.Sessions(ctx, v.who, identity.Session)
+	err = c.options.Admit(v.ctx(), v.who, ask, func(ctx context.Context) (err error) {
+		if rows, err = c.options.Tokens.People(ctx, v.who, f); err == nil && person != "" {
+			found, err = c.options.Tokens.People(ctx, v.who, identity.TokenFilter{Person: person, Tenant: tenant})
 		}
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return identity.ListPeople(all, open, v.who, c.now()), nil
+	if i := slices.IndexFunc(found, func(p identity.PersonEntry) bool { return p.Tenant == tenant }); i >= 0 {
+		one = &found[i]
+	}
+	return rows, one, nil
 }
 
 func (c *Console) people(v *visit) error {
@@ -52,20 +57,32 @@ func (c *Console) people(v *visit) error {
 // showPeople writes the page of people in frame f. p may contain a link that was just made, or the values of a form.
 // With ?person=, the page asks for confirmation about one person, which the visitor must manage.
 func (c *Console) showPeople(v *visit, p peoplePage, f frame) error {
-	rows, err := c.peopleRows(v)
+	q := v.r.URL.Query()
+	name, tenant := q.Get("person"), q.Get("tenant")
+	if v.r.Method != http.MethodGet {
+		name = ""
+	}
+	if name != "" {
+		q.Del("tenant") // it belongs to the person
+	}
+	a, err := readListFilter(q)
 	if err != nil {
 		return err
 	}
-	q := v.r.URL.Query()
-	p.People, p.Tenant = rows, v.who.Tenant
+	a.State, a.Kind, a.Owner = "", "", ""
+	rows, one, err := c.peopleRows(v, a.find(), name, tenant)
+	if err != nil {
+		return err
+	}
+	p.Filter, p.Tenant = a, v.who.Tenant
+	p.People, p.Pager = pageOf(rows, a, "/people", func(r identity.PersonEntry) string { return r.Place() })
 	p.Invited = &identity.PersonEntry{Scopes: []identity.Scope{identity.Review, identity.Read}}
 	p.Rights = []identity.Scope{identity.Review, identity.Audit, identity.Operator, identity.Read, identity.Write, identity.Delete, identity.Schema}
-	if name := q.Get("person"); name != "" && v.r.Method == http.MethodGet {
-		i := slices.IndexFunc(rows, func(r identity.PersonEntry) bool { return r.Owner == name && r.Tenant == q.Get("tenant") })
-		if i < 0 {
+	if name != "" {
+		if one == nil {
 			return problem.New(problem.NotFound, "There is no such person, or they have been removed.")
 		}
-		p.Ask, p.Remove = &rows[i], q.Has("remove")
+		p.Ask, p.Remove = one, q.Has("remove")
 	}
 	f.Title, f.At, f.Page = "People", Path+"/people", p
 	return c.render(v, "people", f)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
@@ -97,11 +98,7 @@ func (c *Console) record(v *visit) error {
 		if p.usageFound, err = searchUsage(ctx, c.options.Audit, s); err != nil || c.options.Tokens == nil || !v.who.Has(identity.Operator) {
 			return err
 		}
-		all, err := c.options.Tokens.List(ctx, v.who)
-		p.Names = map[string]string{}
-		for _, t := range all {
-			p.Names["token:"+t.ID] = t.Name
-		}
+		p.Names, err = c.tokenNames(ctx, v.who, &p)
 		return err
 	})
 	if err != nil {
@@ -109,6 +106,30 @@ func (c *Console) record(v *visit) error {
 	}
 	p.fill(q, s)
 	return c.render(v, "record", frame{Title: "Audit", At: Path + "/audit", Page: &p})
+}
+
+// tokenNames returns the names of the tokens on a page of the audit, by the ID of their principal.
+func (c *Console) tokenNames(ctx context.Context, who identity.Principal, p *recordPage) (map[string]string, error) {
+	ids, names := []string{}, map[string]string{}
+	add := func(principal string) {
+		if id, ok := strings.CutPrefix(principal, "token:"); ok && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, r := range p.Records {
+		add(r.Principal)
+	}
+	for _, s := range p.Sums.Agents[:min(len(p.Sums.Agents), mostSlices)] {
+		add(s.Name)
+	}
+	if len(ids) == 0 {
+		return names, nil
+	}
+	found, err := c.options.Tokens.List(ctx, who, identity.TokenFilter{IDs: ids, Limit: len(ids)})
+	for _, t := range found {
+		names["token:"+t.ID] = t.Name
+	}
+	return names, err
 }
 
 // fill creates the charts, the tables and the links.
@@ -156,10 +177,13 @@ func (p *recordPage) draw(title, total, note string, say func(int64) string, of 
 	return out
 }
 
+// mostSlices is the number of rows in the tables by tool and by agent.
+const mostSlices = 12
+
 // slicesOf returns the most frequently called, with their share relative to the first.
 func (p *recordPage) slicesOf(all []usageSum) []slice {
 	var out []slice
-	for _, s := range all[:min(len(all), 12)] {
+	for _, s := range all[:min(len(all), mostSlices)] {
 		out = append(out, slice{s, p.DisplayName(s.Name), drawShare(float64(s.Calls), float64(all[0].Calls))})
 	}
 	return out

@@ -37,7 +37,7 @@ func TestBrowserTour(t *testing.T) {
 		{"decided", "/changes/" + id(11) + "?did=approve&after=" + id(16), !out}, {"ended", "/you?ended=yes", !out},
 		{"versions", "/changes/" + id(19), !out}, {"returned", "/changes?state=returned", !out},
 		{"batch", "/batch?id=" + id(11) + "&id=" + id(12) + "&id=" + id(14), !out},
-		{"audit", "/audit?days=30", !out}, {"tokens", "/tokens?ended=yes", !out}, {"revoke", "/tokens?revoke=" + agent, !out}, {"access", "/access", !out},
+		{"audit", "/audit?days=30", !out}, {"tokens", "/tokens?state=all", !out}, {"revoke", "/tokens?revoke=" + agent, !out}, {"access", "/access", !out},
 		{"view-as", "/access?as=" + agent + "&class=tracker.issues&tool=query_class&on=tracker.users&field=password_hash", !out}, {"sources", "/sources", !out},
 		{"notifications", "/notifications", !out}, {"notifications-none", "/notifications?state=sent&webhook=slack", !out},
 		{"people", "/people", !out}, {"rights", "/people?person=rosa&tenant=", !out}, {"remove", "/people?person=rosa&tenant=&remove=yes", !out}, {"you", "/you", !out},

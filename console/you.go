@@ -30,7 +30,7 @@ type youPage struct {
 // you shows the visitor their own sessions, agents and connected accounts. It requires no scope, because all of this
 // belongs to the visitor.
 func (c *Console) you(v *visit) error {
-	all, err := c.options.Tokens.Sessions(v.ctx(), v.who, identity.Session)
+	all, err := c.options.Tokens.Sessions(v.ctx(), v.who, identity.Session, []string{v.who.Person()})
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func TestCreate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all, err := r.List(t.Context(), operator)
+			all, err := r.List(t.Context(), operator, identity.TokenFilter{})
 			if err != nil || len(all) != 1 {
 				t.Fatal(all, err)
 			}
@@ -76,7 +76,7 @@ func TestCreateTriesAgain(t *testing.T) {
 		if !errors.Is(err, tt.want) || tries != tt.tries || (err == nil) != (secret != "") || (err == nil) != (token.ID != "") {
 			t.Errorf("%v: %v after %d tries, %q", tt.fails, err, tries, secret)
 		}
-		if all, err := r.List(t.Context(), operator); err != nil || slices.ContainsFunc(all, func(k identity.Token) bool { return k.ID != token.ID }) {
+		if all, err := r.List(t.Context(), operator, identity.TokenFilter{}); err != nil || slices.ContainsFunc(all, func(k identity.Token) bool { return k.ID != token.ID }) {
 			t.Errorf("%v: %v, %v", tt.fails, all, err)
 		}
 	}

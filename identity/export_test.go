@@ -2,9 +2,9 @@ package identity
 
 // Cached returns the number of cached tokens.
 func (t *Tokens) Cached() int {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return len(t.known)
+	t.known.mu.RLock()
+	defer t.known.mu.RUnlock()
+	return len(t.known.kept)
 }
 
 // WellFormed reports whether text has the form of a token.

@@ -61,8 +61,8 @@ func (f *faulty) AddToken(ctx context.Context, k identity.Token, r audit.Record)
 	return none(f, func() error { return f.TokenStore.AddToken(ctx, k, r) })
 }
 
-func (f *faulty) Tokens(ctx context.Context) ([]identity.Token, error) {
-	return of(f, func() ([]identity.Token, error) { return f.TokenStore.Tokens(ctx) })
+func (f *faulty) FindTokens(ctx context.Context, want identity.TokenFilter) ([]identity.Token, error) {
+	return of(f, func() ([]identity.Token, error) { return f.TokenStore.FindTokens(ctx, want) })
 }
 
 func (f *faulty) RevokeToken(ctx context.Context, id string, r audit.Record) error {
@@ -81,8 +81,8 @@ func (f *faulty) TicketByHash(ctx context.Context, hash [sha256.Size]byte) (iden
 	return of(f, func() (identity.Ticket, error) { return f.TokenStore.TicketByHash(ctx, hash) })
 }
 
-func (f *faulty) Tickets(ctx context.Context, use identity.TicketUse) ([]identity.Ticket, error) {
-	return of(f, func() ([]identity.Ticket, error) { return f.TokenStore.Tickets(ctx, use) })
+func (f *faulty) Tickets(ctx context.Context, use identity.TicketUse, persons []string) ([]identity.Ticket, error) {
+	return of(f, func() ([]identity.Ticket, error) { return f.TokenStore.Tickets(ctx, use, persons) })
 }
 
 func (f *faulty) SeeTicket(ctx context.Context, id string, at time.Time) error {
@@ -158,7 +158,7 @@ func TestFaults(t *testing.T) {
 			return secret, err
 		},
 		"sessions": func(h *house) (string, error) {
-			all, err := h.Sessions(t.Context(), h.ana, identity.Session)
+			all, err := h.Sessions(t.Context(), h.ana, identity.Session, nil)
 			return some(all), err
 		},
 		"end": func(h *house) (string, error) { return "", h.End(t.Context(), h.ana, identity.Session, h.sessionID) },
@@ -171,7 +171,7 @@ func TestFaults(t *testing.T) {
 			return "", h.Revoke(t.Context(), acme, h.ana.TokenID)
 		},
 		"list": func(h *house) (string, error) {
-			all, err := h.List(t.Context(), operator)
+			all, err := h.List(t.Context(), operator, identity.TokenFilter{})
 			return some(all), err
 		},
 		"a person again": func(h *house) (string, error) {

@@ -124,11 +124,11 @@ func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 	if p.TokenID == "" {
 		return p, nil
 	}
-	all, err := t.latest(ctx)
+	latest, err := t.latest(ctx)
 	if err != nil {
-		return Principal{}, storeError(err)
+		return Principal{}, err
 	}
-	token, err := t.valid(all, p.TokenID)
+	token, _, err := latest.valid(ctx, p.TokenID)
 	if err != nil {
 		return Principal{}, err
 	}
@@ -139,80 +139,4 @@ func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 	now.Proven = p.Proven
 	now.Scopes = slices.DeleteFunc(slices.Clone(now.Scopes), func(s Scope) bool { return !p.Has(s) }) // a ticket may have fewer scopes than its token
 	return now, nil
-}
-
-// valid returns the token with an ID. It fails if the token has ended or, for a grant, if the person's token has ended.
-func (t *Tokens) valid(all map[string]Token, id string) (Token, error) {
-	token, there := all[id]
-	switch {
-	case !there:
-		return Token{}, UnauthorizedError("token_unknown", nil)
-	case !token.Revoked.IsZero():
-		return Token{}, UnauthorizedError("token_revoked", nil)
-	case !t.now().Before(token.Expires):
-		return Token{}, UnauthorizedError("token_expired", nil)
-	case token.Use != UseGrant:
-		return token, nil
-	}
-	if parent := all[token.Parent]; parent.Use == UseGrant { // a grant is a person's
-		return Token{}, UnauthorizedError("token_invalid", nil)
-	}
-	_, err := t.valid(all, token.Parent)
-	return token, err
-}
-
-// byID returns the current tokens by ID. It reads them again if one has changed. The caller must not change the map.
-func (t *Tokens) byID(ctx context.Context) (map[string]Token, error) {
-	return t.asOf(ctx, t.store.TokenVersion)
-}
-
-// latest is like byID, but includes all changes that any process has made before the call.
-func (t *Tokens) latest(ctx context.Context) (map[string]Token, error) {
-	return t.asOf(ctx, t.store.LatestTokenVersion)
-}
-
-// asOf returns the tokens by ID, at least as new as the version that of returns.
-func (t *Tokens) asOf(ctx context.Context, of func(context.Context) (int64, error)) (map[string]Token, error) {
-	version, err := of(ctx) // before the tokens are read, so that a change in between outdates them
-	if err != nil {
-		return nil, err
-	}
-	if last := t.all.Load(); last != nil && last.version == version {
-		return last.byID, nil
-	}
-	return t.read(ctx, version)
-}
-
-// with is like byID, but reads the tokens again if id is missing, because another process may have created it a moment
-// ago.
-func (t *Tokens) with(ctx context.Context, id string) (map[string]Token, error) {
-	all, err := t.byID(ctx)
-	if err != nil {
-		return nil, storeError(err)
-	}
-	if _, there := all[id]; there {
-		return all, nil
-	}
-	version, err := t.store.TokenVersion(ctx)
-	if err == nil {
-		all, err = t.read(ctx, version)
-	}
-	if err != nil {
-		return nil, storeError(err)
-	}
-	return all, nil
-}
-
-// read reads the tokens, which are at least as new as version.
-func (t *Tokens) read(ctx context.Context, version int64) (map[string]Token, error) {
-	list, err := t.store.Tokens(ctx)
-	if err != nil {
-		return nil, err
-	}
-	now := &snapshot{version, make(map[string]Token, len(list))}
-	for _, k := range list {
-		now.byID[k.ID] = k
-	}
-	t.all.Store(now)
-	return now.byID, nil
 }

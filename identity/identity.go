@@ -15,8 +15,7 @@
 // its current state, because a token may have been revoked in the meantime. While cancels a long call when its
 // credential ends.
 //
-// ListPeople lists the people with rights at a gateway, from its tokens and sessions. Reconcile compares the tokens
-// with the audit.
+// Tokens also lists tokens and people with rights at a gateway, in pages. Reconcile compares the tokens with the audit.
 package identity
 
 import (

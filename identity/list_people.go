@@ -1,7 +1,7 @@
 package identity
 
 import (
-	"cmp"
+	"context"
 	"slices"
 	"time"
 )
@@ -18,66 +18,40 @@ type PersonEntry struct {
 	Mine     bool         `json:"-"` // the viewer's own entry
 }
 
-// ListPeople returns the people with tokens or open sessions at now, sorted by name. It only uses the tokens and
-// sessions that viewer manages.
-func ListPeople(all []Token, open []OpenTicket, viewer Principal, now time.Time) []PersonEntry {
-	rows := map[[2]string]*PersonEntry{}
-	for _, t := range all {
-		key := [2]string{Person(t.Owner), t.Tenant}
-		if key[0] == "" || !t.Revoked.IsZero() || !now.Before(t.Expires) {
-			continue
-		}
-		if t.Kind != Human {
-			if row := rows[key]; row != nil && t.Use == UseGrant {
-				row.Agents++
-			}
-			continue
-		}
-		row := rows[key]
-		if row == nil {
-			row = &PersonEntry{Owner: t.Owner, Tenant: t.Tenant, Mine: key[0] == viewer.Person() && t.Tenant == viewer.Tenant}
-			rows[key] = row
-		}
-		row.add(&t)
+// Place returns the place of p in a list of people, for TokenFilter.After.
+func (p *PersonEntry) Place() string { return Person(p.Owner) + "\n" + p.Tenant }
+
+// People returns a page of the people with valid tokens that by manages and that match f, by canonical name and tenant,
+// with their open sessions. The next page begins After the Place of the last one. by must be an operator, as for Create.
+func (t *Tokens) People(ctx context.Context, by Principal, f TokenFilter) ([]PersonEntry, error) {
+	f, ok, err := t.managed(by, f)
+	if err != nil || !ok {
+		return nil, err
+	}
+	page, err := t.store.People(ctx, f)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	rows, persons := map[string]*PersonEntry{}, []string{}
+	for i := range page {
+		p := &page[i]
+		p.Scopes = canonicalScopes(p.Scopes)
+		p.Mine = by.Person() != "" && Person(p.Owner) == by.Person() && p.Tenant == by.Tenant
+		rows[p.Place()], persons = p, append(persons, Person(p.Owner))
+	}
+	open, err := t.Sessions(ctx, by, Session, persons)
+	if err != nil {
+		return nil, err
 	}
 	for _, s := range open {
-		if row := rows[[2]string{Person(s.Of.Owner), s.Of.Tenant}]; row != nil {
-			row.Sessions = append(row.Sessions, s)
-			if s.Seen.After(row.Seen) {
-				row.Seen = s.Seen
+		if p := rows[Person(s.Of.Owner)+"\n"+s.Of.Tenant]; p != nil {
+			p.Sessions = append(p.Sessions, s)
+			if s.Seen.After(p.Seen) {
+				p.Seen = s.Seen
 			}
 		}
 	}
-	var out []PersonEntry
-	for _, row := range rows {
-		out = append(out, *row)
-	}
-	slices.SortFunc(out, func(a, b PersonEntry) int {
-		return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Tenant, b.Tenant))
-	})
-	return out
-}
-
-// add counts a token of the person.
-func (p *PersonEntry) add(t *Token) {
-	from := "token"
-	switch {
-	case t.Subject != "":
-		from = "issuer"
-	case t.Use == UsePerson:
-		from = "invited"
-	}
-	if p.From != "issuer" && (p.From != "invited" || from == "issuer") {
-		p.From = from
-	}
-	for _, s := range t.Scopes {
-		if !slices.Contains(p.Scopes, s) {
-			p.Scopes = append(p.Scopes, s)
-		}
-	}
-	if t.LastUsed.After(p.Seen) {
-		p.Seen = t.LastUsed
-	}
+	return page, nil
 }
 
 // Has reports whether the person has a right.

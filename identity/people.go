@@ -43,7 +43,7 @@ func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
 		}
 		want.Filters[class] = query.Print(f).String()
 	}
-	made, err := t.replace(ctx, p, want, func(k *Token) bool { return k.Subject == want.Subject })
+	made, err := t.replace(ctx, p, want)
 	if err != nil {
 		return Principal{}, err
 	}
@@ -59,32 +59,33 @@ func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
 }
 
 // replace returns the record of a person with the rights of want, and creates it if it doesn't exist. It ends the
-// person's other records, which the function same selects. If want has no scopes, it creates none and returns a zero
-// Token.
-func (t *Tokens) replace(ctx context.Context, by Principal, want Token, same func(*Token) bool) (Token, error) {
+// person's other records. These have the same Subject or, without one, the same person and tenant. If want has no
+// scopes, it creates none and returns a zero Token.
+func (t *Tokens) replace(ctx context.Context, by Principal, want Token) (Token, error) {
 	if err := mayHold(want.Kind, want.Owner, want.Scopes); err != nil {
 		return Token{}, err // check before ordering, which drops unknown scopes
 	}
-	version, err := t.store.TokenVersion(ctx)
-	if err != nil {
-		return Token{}, storeError(err)
-	}
-	all, err := t.read(ctx, version) // another process may have created a record a moment ago
-	if err != nil {
-		return Token{}, storeError(err)
-	}
 	now := t.now()
 	want.Scopes = canonicalScopes(want.Scopes)
+	person := ""
+	if want.Subject == "" {
+		if person = Person(want.Owner); person == "" {
+			return Token{}, UnauthorizedError("not_a_person", nil)
+		}
+	}
 	// One record of the person with these rights may stay if half of its lifetime is left. Records with other rights
 	// end.
 	var found *Token
 	var others []string
-	for id, k := range all {
-		if k.Use != UsePerson || k.Tenant != want.Tenant && k.Subject == "" || !k.Revoked.IsZero() || !now.Before(k.Expires) || !same(&k) {
+	for k, err := range pages(ctx, t.store, TokenFilter{Subject: want.Subject, Person: person, Valid: true, At: now}) {
+		if err != nil {
+			return Token{}, storeError(err)
+		}
+		if k.Use != UsePerson || k.Subject != want.Subject || k.Subject == "" && (k.Tenant != want.Tenant || Person(k.Owner) != person) {
 			continue
 		}
 		if k.rights() != want.rights() {
-			others = append(others, id)
+			others = append(others, k.ID)
 		} else if now.Before(k.Expires.Add(-personLife / 2)) {
 			found = &k
 		}
@@ -96,6 +97,7 @@ func (t *Tokens) replace(ctx context.Context, by Principal, want Token, same fun
 		made = *found
 	default:
 		want.Expires = now.Add(personLife)
+		var err error
 		if made, _, err = t.make(ctx, by, want); err != nil {
 			return Token{}, err
 		}
@@ -135,7 +137,7 @@ func (t *Tokens) Invite(ctx context.Context, by Principal, want Token, life time
 	case !manages(by, want):
 		return Token{}, "", foreignTenant(by)
 	}
-	made, err := t.replace(ctx, by, want, func(k *Token) bool { return k.Subject == "" && Person(k.Owner) == person })
+	made, err := t.replace(ctx, by, want)
 	if err != nil {
 		return Token{}, "", err
 	}
@@ -147,24 +149,25 @@ func (t *Tokens) Invite(ctx context.Context, by Principal, want Token, life time
 // tokens that act for the person. It also ends the person's connections with accounts at APIs. It returns the number of
 // revoked tokens, or problem.NotFound if there are none.
 func (t *Tokens) Remove(ctx context.Context, by Principal, owner, tenant string) (int, error) {
-	all, err := t.List(ctx, by)
-	if err != nil {
+	n, person := 0, Person(owner)
+	if err := mayManage(by); err != nil {
 		return 0, err
 	}
-	n, person := 0, Person(owner)
-	if person != "" && manages(by, Token{Tenant: tenant}) {
-		if err := t.store.EndConnections(ctx, person, tenant); err != nil {
-			return 0, storeError(err)
-		}
+	if person == "" || !manages(by, Token{Tenant: tenant}) {
+		return 0, problem.New(problem.NotFound, "There is no such person")
 	}
-	for _, k := range all {
-		if person == "" || Person(k.Owner) != person || k.Tenant != tenant || !k.Revoked.IsZero() || !t.now().Before(k.Expires) {
-			continue
+	if err := t.store.EndConnections(ctx, person, tenant); err != nil {
+		return 0, storeError(err)
+	}
+	for k, err := range t.All(ctx, by, TokenFilter{Person: person, Tenant: tenant, Valid: true}) {
+		if err == nil && k.Tenant == tenant {
+			if err = t.Revoke(ctx, by, k.ID); err == nil {
+				n++
+			}
 		}
-		if err := t.Revoke(ctx, by, k.ID); err != nil {
+		if err != nil {
 			return n, err
 		}
-		n++
 	}
 	if n == 0 {
 		return 0, problem.New(problem.NotFound, "There is no such person")
@@ -195,11 +198,11 @@ func (t *Tokens) Grant(ctx context.Context, by Principal, g Granting) (Principal
 	if err != nil {
 		return Principal{}, err
 	}
-	all, err := t.latest(ctx)
+	latest, err := t.latest(ctx)
 	if err != nil {
-		return Principal{}, storeError(err)
+		return Principal{}, err
 	}
-	parent, err := t.valid(all, by.TokenID)
+	parent, _, err := latest.valid(ctx, by.TokenID)
 	if err != nil {
 		return Principal{}, err
 	}
@@ -224,11 +227,15 @@ func (t *Tokens) Grant(ctx context.Context, by Principal, g Granting) (Principal
 // EndGrant ends an agent's grant with all its tickets. by is its person or its own client. EndGrant fails with
 // problem.NotFound if id is not a grant in force of that person.
 func (t *Tokens) EndGrant(ctx context.Context, by Principal, id string) error {
-	all, err := t.with(ctx, id)
+	now, err := t.current(ctx)
 	if err != nil {
 		return err
 	}
-	if k := all[id]; k.Use != UseGrant || by.Person() == "" || Person(k.Owner) != by.Person() || k.Tenant != by.Tenant {
+	k, err := now.find(ctx, id)
+	if err != nil && !refused(err) {
+		return err
+	}
+	if err != nil || k.Use != UseGrant || by.Person() == "" || Person(k.Owner) != by.Person() || k.Tenant != by.Tenant {
 		return problem.New(problem.NotFound, "There is no such agent, or it has been removed")
 	}
 	return t.end(ctx, by, id)
@@ -236,14 +243,25 @@ func (t *Tokens) EndGrant(ctx context.Context, by Principal, id string) error {
 
 // Agents returns the grants of by's person that are in force.
 func (t *Tokens) Agents(ctx context.Context, by Principal) ([]Token, error) {
-	all, err := t.byID(ctx)
+	if by.Person() == "" {
+		return nil, nil
+	}
+	now, err := t.current(ctx)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, err
 	}
 	var out []Token
-	for id, k := range all {
-		if _, err := t.valid(all, id); err == nil && k.Use == UseGrant && by.Person() != "" && Person(k.Owner) == by.Person() && k.Tenant == by.Tenant {
+	for k, err := range pages(ctx, t.store, TokenFilter{Person: by.Person(), Valid: true, At: t.now()}) {
+		if err != nil {
+			return nil, storeError(err)
+		}
+		if k.Use != UseGrant || Person(k.Owner) != by.Person() || k.Tenant != by.Tenant {
+			continue
+		}
+		if _, _, err := now.valid(ctx, k.ID); err == nil {
 			out = append(out, k)
+		} else if !refused(err) {
+			return nil, err
 		}
 	}
 	slices.SortFunc(out, func(a, b Token) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID)) })
@@ -254,34 +272,30 @@ func (t *Tokens) Agents(ctx context.Context, by Principal) ([]Token, error) {
 // they make elsewhere. A person of an issuer is known only while they have a session here. The gateway doesn't ask the
 // issuer.
 func (t *Tokens) FindPerson(ctx context.Context, owner, tenant string) (Principal, error) {
-	all, err := t.byID(ctx)
-	if err != nil {
-		return Principal{}, storeError(err)
+	person := Person(owner)
+	if person == "" {
+		return Principal{}, unknownPerson()
 	}
-	open, err := t.store.Tickets(ctx, Session)
+	open, err := t.store.Tickets(ctx, Session, []string{person})
 	if err != nil {
 		return Principal{}, storeError(err)
 	}
 	var found Principal
 	var since time.Time
 	elsewhere := false
-	for id, k := range all {
-		if k.Use != UsePerson || Person(k.Owner) == "" || Person(k.Owner) != Person(owner) {
+	for k, err := range pages(ctx, t.store, TokenFilter{Person: person, Valid: true, At: t.now()}) {
+		if err != nil {
+			return Principal{}, storeError(err)
+		}
+		if k.Use != UsePerson || Person(k.Owner) != person {
 			continue
 		}
 		if k.Tenant != tenant {
-			_, err := t.valid(all, id)
-			elsewhere = elsewhere || err == nil
+			elsewhere = true
 			continue
 		}
-		if k.Created.Before(since) {
-			continue
-		}
-		here := func(s Ticket) bool { return s.Token == id && s.Open(t.now()) }
-		if k.Subject != "" && !slices.ContainsFunc(open, here) {
-			continue
-		}
-		if _, err := t.valid(all, id); err != nil {
+		here := func(s Ticket) bool { return s.Token == k.ID && s.Open(t.now()) }
+		if k.Created.Before(since) || k.Subject != "" && !slices.ContainsFunc(open, here) {
 			continue
 		}
 		if p, err := k.Principal(); err == nil {
@@ -292,7 +306,11 @@ func (t *Tokens) FindPerson(ctx context.Context, owner, tenant string) (Principa
 	case found.ID == "" && elsewhere && tenant == "":
 		return Principal{}, &problem.Error{Code: problem.PermissionDenied, Kind: "person_tenant", Detail: "This person is known here, but as a person of a tenant."}
 	case found.ID == "":
-		return Principal{}, &problem.Error{Code: problem.PermissionDenied, Kind: "person", Detail: "This person isn't known here, or has to sign in again."}
+		return Principal{}, unknownPerson()
 	}
 	return found, nil
+}
+
+func unknownPerson() error {
+	return &problem.Error{Code: problem.PermissionDenied, Kind: "person", Detail: "This person isn't known here, or has to sign in again."}
 }

@@ -64,7 +64,7 @@ func (r *room) session(p identity.Principal, idle int64) (secret string) {
 // kept returns the record of a token.
 func (r *room) kept(id string) identity.Token {
 	r.t.Helper()
-	all, err := r.store.Tokens(r.t.Context())
+	all, err := r.store.FindTokens(r.t.Context(), identity.TokenFilter{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestPersonAgain(t *testing.T) {
 	if _, _, err := r.Present(ctx, identity.Session, session, inside); err != nil {
 		t.Error("an invitation of the same name:", err)
 	}
-	all, err := r.store.Tokens(ctx)
+	all, err := r.store.FindTokens(ctx, identity.TokenFilter{})
 	r.must(err)
 	for _, k := range all {
 		if k.Subject == "oidc:7" && k.Use == identity.UsePerson && k.Revoked.IsZero() {
@@ -522,7 +522,7 @@ func TestWithoutAudit(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if all, err := r.store.Tokens(t.Context()); err != nil || len(all) != 1 {
+	if all, err := r.store.FindTokens(t.Context(), identity.TokenFilter{}); err != nil || len(all) != 1 {
 		t.Error(all, err)
 	}
 }

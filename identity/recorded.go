@@ -89,18 +89,19 @@ func Reconcile(ctx context.Context, s TokenStore, log audit.Reader) (Reconciliat
 	if err := log.Records(ctx, audit.First, r.note); err != nil {
 		return r.out, err
 	}
-	all, err := s.Tokens(ctx)
-	if err != nil {
-		return r.out, err
-	}
-	for _, t := range all {
-		if err := r.token(ctx, &t); err != nil {
+	kept := map[string]bool{}
+	for t, err := range pages(ctx, s, TokenFilter{}) {
+		if err == nil {
+			kept[t.ID] = true
+			err = r.token(ctx, &t)
+		}
+		if err != nil {
 			return r.out, err
 		}
 	}
 	for _, rec := range r.have {
 		id := strings.TrimPrefix(rec.Subject(), "token:")
-		if !slices.ContainsFunc(all, func(t Token) bool { return t.ID == id }) {
+		if !kept[id] {
 			r.lack(id, fmt.Sprintf("record %d says %s by %s, and no such token is kept", rec.Seq, rec.Tool, rec.Principal))
 		}
 	}

@@ -49,7 +49,7 @@ func TestRecorded(t *testing.T) {
 	if _, err := r.Authenticate(t.Context(), secret, nowhere); problem.CodeOf(err) != problem.Unauthorized {
 		t.Error("a revoked token:", err)
 	}
-	all, err := r.List(t.Context(), operator)
+	all, err := r.List(t.Context(), operator, identity.TokenFilter{})
 	if err != nil || len(all) != 2 || slices.ContainsFunc(all, func(k identity.Token) bool { return k.Revoked.IsZero() }) {
 		t.Error(all, err)
 	}
@@ -112,7 +112,7 @@ func TestReconcile(t *testing.T) {
 		t.Error(got)
 	}
 	made, _ := r.create(identity.Token{})
-	r.store.list = func(all []identity.Token) { all[0].Revoked = noon.Add(-1e9) } // before there were records
+	r.store.list = func(all []identity.Token) { all[len(all)-1].Revoked = noon.Add(-1e9) } // before there were records
 	if got := lacks(); got != nil {
 		t.Error(got)
 	}

@@ -92,8 +92,9 @@ type TicketStore interface {
 	AddTicket(ctx context.Context, k Ticket) error
 	// TicketByHash returns a ticket, even if it has ended. It returns problem.NotFound if there is none.
 	TicketByHash(ctx context.Context, hash [sha256.Size]byte) (Ticket, error)
-	// Tickets returns the tickets of a use that have neither ended nor expired, in any order.
-	Tickets(ctx context.Context, use TicketUse) ([]Ticket, error)
+	// Tickets returns the tickets of a use that have neither ended nor expired, in any order. Unless of is nil, only those
+	// of tokens of these people are needed, by canonical name.
+	Tickets(ctx context.Context, use TicketUse, of []string) ([]Ticket, error)
 	// SeeTicket sets Seen.
 	SeeTicket(ctx context.Context, id string, at time.Time) error
 	// EndTicket sets Ended, for all processes at once, and reports whether it was the first to do so.
@@ -118,11 +119,11 @@ func (t *Tokens) Issue(ctx context.Context, p Principal, want Ticket) (Ticket, s
 
 // prepare makes the ticket for Issue without storing it.
 func (t *Tokens) prepare(ctx context.Context, p Principal, want Ticket) (Ticket, string, error) {
-	all, err := t.latest(ctx) // a credential must not come from one that another process has revoked
+	latest, err := t.latest(ctx) // a credential must not come from one that another process has revoked
 	if err != nil {
-		return Ticket{}, "", storeError(err)
+		return Ticket{}, "", err
 	}
-	token, err := t.valid(all, p.TokenID)
+	token, parent, err := latest.valid(ctx, p.TokenID)
 	if err != nil {
 		return Ticket{}, "", err
 	}
@@ -132,7 +133,7 @@ func (t *Tokens) prepare(ctx context.Context, p Principal, want Ticket) (Ticket,
 	now := t.now().UTC().Truncate(time.Microsecond)
 	want.ID, want.Hash, want.Token, want.Ended = newID(), sha256.Sum256([]byte(secret)), token.ID, false
 	want.Created, want.Seen = now, now
-	for _, end := range []time.Time{token.Expires, all[token.Parent].Expires, p.Expires} {
+	for _, end := range []time.Time{token.Expires, parent.Expires, p.Expires} {
 		if !end.IsZero() && end.Before(want.Expires) {
 			want.Expires = end
 		}
@@ -189,15 +190,14 @@ func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remo
 
 // principalOf returns the principal of k if its token is valid now and allowed from remote. It fails like Present.
 func (t *Tokens) principalOf(ctx context.Context, k *Ticket, remote netip.Addr) (Principal, error) {
-	all, err := t.with(ctx, k.Token)
+	now, err := t.current(ctx)
 	if err != nil {
 		return Principal{}, err
 	}
-	token, err := t.valid(all, k.Token)
+	token, parent, err := now.valid(ctx, k.Token)
 	if err != nil {
 		return Principal{}, err
 	}
-	parent := all[token.Parent]
 	if !token.allows(remote) || !parent.allows(remote) {
 		return Principal{}, UnauthorizedError("token_address", nil)
 	}
@@ -224,7 +224,7 @@ func (t *Tokens) endFamily(ctx context.Context, k *Ticket) error {
 // End ends a ticket of by's own person. If by is an operator, it also ends tickets of people whose tokens by manages.
 // It returns problem.NotFound for other tickets.
 func (t *Tokens) End(ctx context.Context, by Principal, use TicketUse, id string) error {
-	all, err := t.Sessions(ctx, by, use)
+	all, err := t.Sessions(ctx, by, use, nil)
 	if err != nil {
 		return err
 	}
@@ -245,22 +245,38 @@ type OpenTicket struct {
 }
 
 // Sessions returns the open tickets of a use, the newest first. These are the tickets of by's own person and, if by is
-// an operator, of everyone whose tokens by manages.
-func (t *Tokens) Sessions(ctx context.Context, by Principal, use TicketUse) ([]OpenTicket, error) {
-	all, err := t.byID(ctx)
-	if err != nil {
-		return nil, storeError(err)
-	}
-	list, err := t.store.Tickets(ctx, use)
-	if err != nil {
-		return nil, storeError(err)
-	}
+// an operator, of everyone whose tokens by manages. Unless of is nil, they are of these people only, by canonical name.
+func (t *Tokens) Sessions(ctx context.Context, by Principal, use TicketUse, of []string) ([]OpenTicket, error) {
 	operates := mayManage(by) == nil
+	if !operates {
+		of = []string{by.Person()}
+		if by.Person() == "" {
+			return nil, nil
+		}
+	}
+	now, err := t.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := t.store.Tickets(ctx, use, of)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	ids := map[string]bool{}
+	for _, k := range list {
+		ids[k.Token] = true
+	}
+	if err := now.load(ctx, ids); err != nil {
+		return nil, err
+	}
 	var out []OpenTicket
 	for _, k := range list {
-		token, err := t.valid(all, k.Token)
+		token, _, err := now.valid(ctx, k.Token)
+		if err != nil && !refused(err) {
+			return nil, err
+		}
 		mine := by.Kind == Human && by.Person() != "" && Person(token.Owner) == by.Person() && token.Tenant == by.Tenant
-		if err == nil && k.Open(t.now()) && (mine || operates && manages(by, token)) {
+		if err == nil && k.Open(t.now()) && (of == nil || slices.Contains(of, Person(token.Owner))) && (mine || operates && manages(by, token)) {
 			out = append(out, OpenTicket{k, token, mine})
 		}
 	}

@@ -248,7 +248,7 @@ func TestSessions(t *testing.T) {
 		"ana": {person("ana", "acme", identity.Human), 2, true}, "an operator": {operator, 2, false}, "bob": {person("bob", "acme", identity.Human), 0, false},
 		"ana of another tenant": {person("ana", "globex", identity.Human), 0, false}, "an agent of ana's": {person("ana", "acme", identity.Agent), 0, false}, "nobody": {person("", "acme", identity.Human), 0, false},
 	} {
-		all, err := r.Sessions(ctx, tt.by, identity.Session)
+		all, err := r.Sessions(ctx, tt.by, identity.Session, nil)
 		if err != nil || len(all) != tt.many {
 			t.Errorf("%s: %d sessions: %v", name, len(all), err)
 			continue
@@ -267,7 +267,7 @@ func TestSessions(t *testing.T) {
 	if err := r.End(ctx, person("ana", "acme", identity.Human), identity.Session, ids[0]); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := r.Sessions(ctx, operator, identity.Session); err != nil || len(all) != 1 || all[0].ID != ids[1] {
+	if all, err := r.Sessions(ctx, operator, identity.Session, nil); err != nil || len(all) != 1 || all[0].ID != ids[1] {
 		t.Error("after one has ended:", all, err)
 	}
 }
@@ -387,7 +387,7 @@ func TestOpenSessions(t *testing.T) {
 	globex.Tenant = "globex"
 	list := func(by identity.Principal) (out []identity.OpenTicket) {
 		t.Helper()
-		out, err := r.Sessions(t.Context(), by, identity.Session)
+		out, err := r.Sessions(t.Context(), by, identity.Session, nil)
 		r.must(err)
 		return out
 	}

@@ -176,6 +176,22 @@ func ParseIPs(text string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
+// A TokenFilter selects tokens. Zero fields are ignored.
+type TokenFilter struct {
+	IDs      []string // these, unless nil
+	Valid    bool     // in force at At
+	Ended    bool     // revoked, or expired at At
+	Kind     Kind
+	Tenant   string
+	Person   string // the canonical name of the owner. See Person
+	Subject  string
+	Text     string    // each of its words is in the name, the owner, the tenant, the ID or the prefix. For people: in their name
+	Narrowed bool      // not revoked, and with lists of tools or classes, or with filters
+	At       time.Time // Tokens sets it
+	After    string    // begins after this token, by ID. For people: after PersonEntry.Place
+	Limit    int
+}
+
 // A TokenStore stores tokens. It also stores the records of their steps until the audit has them. It returns copies.
 type TokenStore interface {
 	TokenFinder
@@ -203,8 +219,11 @@ type TokenKeeper interface {
 	// AddToken stores a new token, and r in the outbox, in one transaction. It returns problem.Conflict if its ID or
 	// Prefix is taken.
 	AddToken(ctx context.Context, t Token, r audit.Record) error
-	// Tokens returns all tokens, including revoked and expired ones, sorted by Created.
-	Tokens(ctx context.Context) ([]Token, error)
+	// FindTokens returns the tokens that match f, newest first, at most f.Limit unless it is 0. Its cost doesn't depend on
+	// the number of other tokens, unless f has a Text, a Kind or a state that most tokens lack.
+	FindTokens(ctx context.Context, f TokenFilter) ([]Token, error)
+	// People returns the humans with valid tokens that match f, by canonical name and tenant, without their Sessions.
+	People(ctx context.Context, f TokenFilter) ([]PersonEntry, error)
 	// RevokeToken sets Revoked to r's Time and stores r in the outbox, in one transaction. It does nothing if the token
 	// is already revoked. It returns problem.NotFound if there is no such token.
 	RevokeToken(ctx context.Context, id string, r audit.Record) error

@@ -7,11 +7,10 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"iter"
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
@@ -33,21 +32,12 @@ type TokenOptions struct {
 type Tokens struct {
 	store TokenStore
 	log   audit.Log
-	most  int
 	touch time.Duration
 	now   func() time.Time
 
-	mu    sync.RWMutex
-	known map[string]*entry // by prefix
-
-	all  atomic.Pointer[snapshot]
-	used usage
-}
-
-// A snapshot is all tokens at one version of the store.
-type snapshot struct {
-	version int64
-	byID    map[string]Token
+	known *cache[*entry] // by prefix
+	byID  *cache[dated]
+	used  usage
 }
 
 // An entry is a cached token at one version of the store.
@@ -59,8 +49,8 @@ type entry struct {
 
 // NewTokens returns Tokens over a store.
 func NewTokens(o TokenOptions) *Tokens {
-	t := &Tokens{store: o.Store, log: o.Audit, most: cmp.Or(o.Cache, 4096), touch: cmp.Or(o.Touch, 30*time.Second), now: o.Now,
-		known: map[string]*entry{}}
+	most := cmp.Or(o.Cache, 4096)
+	t := &Tokens{store: o.Store, log: o.Audit, touch: cmp.Or(o.Touch, 30*time.Second), now: o.Now, known: newCache[*entry](most), byID: newCache[dated](most)}
 	if t.now == nil {
 		t.now = time.Now
 	}
@@ -115,15 +105,13 @@ func (t *Tokens) entry(ctx context.Context, prefix string) (*entry, error) {
 	if err != nil {
 		return nil, storeError(err)
 	}
-	t.mu.RLock()
-	e := t.known[prefix]
-	t.mu.RUnlock()
-	if e != nil && e.version == version {
+	e, ok := t.known.get(prefix)
+	if ok && e.version == version {
 		return e, nil
 	}
 	token, err := t.store.TokenByPrefix(ctx, prefix)
 	if problem.CodeOf(err) == problem.NotFound {
-		t.forget(prefix)
+		t.known.forget(prefix)
 		return nil, UnauthorizedError("token_unknown", nil)
 	}
 	if err != nil {
@@ -131,34 +119,15 @@ func (t *Tokens) entry(ctx context.Context, prefix string) (*entry, error) {
 	}
 	e = &entry{token: token, version: version}
 	if e.principal, err = token.Principal(); err != nil {
-		t.forget(prefix)
+		t.known.forget(prefix)
 		return nil, UnauthorizedError("token_invalid", err)
 	}
-	t.remember(prefix, e)
+	t.known.put(prefix, e)
 	return e, nil
 }
 
 func storeError(err error) error {
 	return problem.StoreError("token_store", err)
-}
-
-// remember caches an entry by its prefix. If the cache is full, it replaces an arbitrary entry.
-func (t *Tokens) remember(prefix string, e *entry) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for old := range t.known { // evict an arbitrary entry
-		if len(t.known) < t.most || t.known[prefix] != nil {
-			break
-		}
-		delete(t.known, old)
-	}
-	t.known[prefix] = e
-}
-
-func (t *Tokens) forget(prefix string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.known, prefix)
 }
 
 // Principal returns the Principal for t, even if t is no longer valid. It fails if t has scopes that its kind may not
@@ -249,14 +218,54 @@ func (t *Tokens) recordNewToken(ctx context.Context, by Principal, made Token, s
 	return Token{}, "", errors.Join(err, t.store.RevokeToken(context.WithoutCancel(ctx), made.ID, made.record(revoked, by, t.now())))
 }
 
-// List returns the tokens that by manages, sorted by Created: all tokens, or those of by's tenant. by must be an
-// operator, as for Create.
-func (t *Tokens) List(ctx context.Context, by Principal) ([]Token, error) {
-	if err := mayManage(by); err != nil {
+// List returns a page of the tokens that by manages and that match f, newest first: of all tokens, or of those of by's
+// tenant. The next page begins After the last token. Without a Limit, a page has 50 tokens, and at most 1,000. by must be
+// an operator, as for Create.
+func (t *Tokens) List(ctx context.Context, by Principal, f TokenFilter) ([]Token, error) {
+	f, ok, err := t.managed(by, f)
+	if err != nil || !ok {
 		return nil, err
 	}
-	all, err := t.store.Tokens(ctx)
-	return slices.DeleteFunc(all, func(k Token) bool { return !manages(by, k) }), err
+	page, err := t.store.FindTokens(ctx, f)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return slices.DeleteFunc(page, func(k Token) bool { return !manages(by, k) || f.Person != "" && Person(k.Owner) != f.Person }), nil
+}
+
+// managed returns f for the tokens that by manages, or false if by manages none of them.
+func (t *Tokens) managed(by Principal, f TokenFilter) (_ TokenFilter, ok bool, err error) {
+	if err := mayManage(by); err != nil {
+		return f, false, err
+	}
+	if f.Tenant = cmp.Or(f.Tenant, by.Tenant); by.Tenant != "" && f.Tenant != by.Tenant {
+		return f, false, nil
+	}
+	f.At, f.Person, f.Limit = t.now(), Person(f.Person), min(cmp.Or(f.Limit, 50), tokenPages)
+	return f, true, nil
+}
+
+// All yields the tokens that by manages and that match f, newest first. It reads them in pages. by must be an operator,
+// as for Create.
+func (t *Tokens) All(ctx context.Context, by Principal, f TokenFilter) iter.Seq2[Token, error] {
+	return func(yield func(Token, error) bool) {
+		f, ok, err := t.managed(by, f)
+		if err != nil {
+			yield(Token{}, err)
+		}
+		if err != nil || !ok {
+			return
+		}
+		for k, err := range pages(ctx, t.store, f) {
+			if err != nil {
+				yield(Token{}, storeError(err))
+				return
+			}
+			if manages(by, k) && (f.Person == "" || Person(k.Owner) == f.Person) && !yield(k, nil) {
+				return
+			}
+		}
+	}
 }
 
 // Revoke revokes a token. The revocation is in force immediately in this process, and within a second in others. For an
@@ -268,11 +277,15 @@ func (t *Tokens) Revoke(ctx context.Context, by Principal, id string) error {
 		return err
 	}
 	if by.Tenant != "" {
-		all, err := t.byID(ctx)
+		now, err := t.current(ctx)
 		if err != nil {
-			return storeError(err)
+			return err
 		}
-		if !manages(by, all[id]) {
+		k, err := now.find(ctx, id)
+		if err != nil && !refused(err) {
+			return err
+		}
+		if err != nil || !manages(by, k) {
 			return problem.New(problem.NotFound, "There is no such token")
 		}
 	}

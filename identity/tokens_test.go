@@ -78,8 +78,8 @@ func (c *counted) TokenByPrefix(ctx context.Context, prefix string) (identity.To
 	return token, err
 }
 
-func (c *counted) Tokens(ctx context.Context) ([]identity.Token, error) {
-	all, err := c.TokenStore.Tokens(ctx)
+func (c *counted) FindTokens(ctx context.Context, f identity.TokenFilter) ([]identity.Token, error) {
+	all, err := c.TokenStore.FindTokens(ctx, f)
 	if c.list != nil {
 		c.list(all)
 	}
@@ -317,7 +317,7 @@ func TestLastUsed(t *testing.T) {
 		t.Fatalf("%d writes for 1,000 calls", n)
 	}
 	used := func() time.Time {
-		all, err := r.List(t.Context(), operator)
+		all, err := r.List(t.Context(), operator, identity.TokenFilter{})
 		if err != nil || len(all) != 1 || all[0].ID != token.ID {
 			t.Fatal(all, err)
 		}
@@ -454,7 +454,7 @@ func TestCreateRefuses(t *testing.T) {
 		})
 	}
 	agent := identity.Principal{Kind: identity.Agent, Scopes: is("operator")}
-	if _, err := r.List(t.Context(), agent); problem.CodeOf(err) != problem.PermissionDenied {
+	if _, err := r.List(t.Context(), agent, identity.TokenFilter{}); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error("an agent lists tokens:", err)
 	}
 	if err := r.Revoke(t.Context(), agent, "x"); problem.CodeOf(err) != problem.PermissionDenied {
@@ -463,7 +463,7 @@ func TestCreateRefuses(t *testing.T) {
 	if err := r.Revoke(t.Context(), operator, "nobody"); problem.CodeOf(err) != problem.NotFound {
 		t.Error("revoke of an unknown token:", err)
 	}
-	if all, err := r.List(t.Context(), operator); err != nil || len(all) != 0 {
+	if all, err := r.List(t.Context(), operator, identity.TokenFilter{}); err != nil || len(all) != 0 {
 		t.Error("a refused token was kept", all, err)
 	}
 }
@@ -514,7 +514,7 @@ func TestOperatorOfTenant(t *testing.T) {
 	theirs, secret := r.create(identity.Token{Name: "theirs", Tenant: "globex"})
 	nobodys, _ := r.create(identity.Token{Name: "of no tenant"})
 	list := func(by identity.Principal) (ids []string) {
-		all, err := r.List(ctx, by)
+		all, err := r.List(ctx, by, identity.TokenFilter{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,7 @@ func TestUses(t *testing.T) {
 			if n := r.store.touches.Load(); n != s.writes {
 				t.Fatalf("%v, %s: %d writes, want %d", s.at, s.what, n, s.writes)
 			}
-			all, err := r.List(t.Context(), operator)
+			all, err := r.List(t.Context(), operator, identity.TokenFilter{})
 			if err != nil || len(all) != 2 || s.writes > 0 == all[0].LastUsed.IsZero() || s.writes > 0 == all[1].LastUsed.IsZero() {
 				t.Fatalf("%v, %s: %v, %v", s.at, s.what, all, err)
 			}
@@ -82,7 +82,7 @@ func TestUseWhileStoring(t *testing.T) {
 	if err := r.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := r.List(t.Context(), operator); err != nil || !all[0].LastUsed.Equal(noon.Add(2*time.Second)) {
+	if all, err := r.List(t.Context(), operator, identity.TokenFilter{}); err != nil || !all[0].LastUsed.Equal(noon.Add(2*time.Second)) {
 		t.Error(all, err)
 	}
 }

@@ -2,6 +2,10 @@ package reviewapi
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
@@ -28,8 +32,10 @@ func (a *API) operators() map[string]map[string]answer {
 // managing makes do a recorded call that requires an operator.
 func (a *API) managing(name string, do func(context.Context, *request) (any, error)) answer {
 	return func(ctx context.Context, _ bailiwick.Reviewer, r *request) (out any, err error) {
-		if _, err := parameters(r.http.URL, nil); err != nil {
-			return nil, err
+		if r.http.Method != http.MethodGet { // lists check their own parameters
+			if _, err := parameters(r.http.URL, nil); err != nil {
+				return nil, err
+			}
 		}
 		ask := bailiwick.CallSpec{Tool: "review/" + name, Needs: identity.Operator, Correlation: r.correlation}
 		err = a.options.Record(ctx, r.who, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) {
@@ -43,26 +49,62 @@ func (a *API) managing(name string, do func(context.Context, *request) (any, err
 	}
 }
 
-func (a *API) listTokens(ctx context.Context, r *request) (any, error) {
-	all, err := a.options.Tokens.List(ctx, r.who)
-	if all == nil {
-		all = []identity.Token{}
+// tokenFilter returns the filter of GET /api/tokens and GET /api/people. It selects one entry more than a page has.
+func tokenFilter(u *url.URL, known []string) (identity.TokenFilter, error) {
+	p, err := parameters(u, append(known, "tenant", "text", "after", "limit"))
+	if err != nil {
+		return identity.TokenFilter{}, err
 	}
-	return map[string]any{"tokens": all}, err
+	f := identity.TokenFilter{Valid: p["state"] == "valid", Ended: p["state"] == "ended", Kind: identity.Kind(p["kind"]), Person: p["owner"], Tenant: p["tenant"], Text: p["text"], After: p["after"], Limit: 51}
+	switch {
+	case p["state"] != "" && !f.Valid && !f.Ended:
+		return f, problem.New(problem.InvalidArgument, "state must be valid or ended")
+	case f.Kind != "" && f.Kind != identity.Agent && f.Kind != identity.Human && f.Kind != identity.Service:
+		return f, problem.New(problem.InvalidArgument, "kind must be agent, human or service")
+	case p["limit"] != "":
+		n, err := strconv.Atoi(p["limit"])
+		if err != nil || n < 1 || n > maxPage {
+			return f, problem.New(problem.InvalidArgument, fmt.Sprintf("limit must be a number from 1 to %d", maxPage))
+		}
+		f.Limit = n + 1
+	}
+	return f, nil
 }
 
-// listPeople handles GET /api/people. It returns the people that the caller manages.
-func (a *API) listPeople(ctx context.Context, r *request) (any, error) {
-	all, err := a.options.Tokens.List(ctx, r.who)
+// tokenPage returns a page of rows under a name. If rows has one more than the page, it adds the address of the next page.
+func tokenPage[T any](u *url.URL, name string, rows []T, f identity.TokenFilter, place func(*T) string) any {
+	if rows == nil {
+		rows = []T{}
+	}
+	out := map[string]any{"more": len(rows) == f.Limit}
+	if len(rows) == f.Limit {
+		rows = rows[:f.Limit-1]
+		q := u.Query() // parameters has refused repeated ones
+		q.Set("after", place(&rows[len(rows)-1]))
+		out["next"] = u.Path + "?" + q.Encode()
+	}
+	out[name] = rows
+	return out
+}
+
+// listTokens handles GET /api/tokens. It returns a page of tokens, the newest first.
+func (a *API) listTokens(ctx context.Context, r *request) (any, error) {
+	f, err := tokenFilter(r.http.URL, []string{"state", "kind", "owner"})
 	if err != nil {
 		return nil, err
 	}
-	open, err := a.options.Tokens.Sessions(ctx, r.who, identity.Session)
-	rows := identity.ListPeople(all, open, r.who, time.Now())
-	if rows == nil {
-		rows = []identity.PersonEntry{}
+	rows, err := a.options.Tokens.List(ctx, r.who, f)
+	return tokenPage(r.http.URL, "tokens", rows, f, func(t *identity.Token) string { return t.ID }), err
+}
+
+// listPeople handles GET /api/people. It returns a page of the people that the caller manages, by name.
+func (a *API) listPeople(ctx context.Context, r *request) (any, error) {
+	f, err := tokenFilter(r.http.URL, nil)
+	if err != nil {
+		return nil, err
 	}
-	return map[string]any{"people": rows}, err
+	rows, err := a.options.Tokens.People(ctx, r.who, f)
+	return tokenPage(r.http.URL, "people", rows, f, (*identity.PersonEntry).Place), err
 }
 
 // rights are the members of a body that define the owner and the rights of a token or a person.
@@ -127,7 +169,10 @@ func (a *API) remove(ctx context.Context, r *request) (any, error) {
 
 // listSessions handles GET /api/sessions. It returns the open sessions of the console that the caller may see.
 func (a *API) listSessions(ctx context.Context, r *request) (any, error) {
-	all, err := a.options.Tokens.Sessions(ctx, r.who, identity.Session)
+	if _, err := parameters(r.http.URL, nil); err != nil {
+		return nil, err
+	}
+	all, err := a.options.Tokens.Sessions(ctx, r.who, identity.Session, nil)
 	if err != nil {
 		return nil, err
 	}

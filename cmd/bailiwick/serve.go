@@ -151,8 +151,8 @@ func announce(ctx context.Context, say func(slog.Level, string, ...any), p *app.
 	if p.Config.Auth.TokensOff {
 		return
 	}
-	all, err := p.Tokens.List(ctx, identity.Local(app.LocalUser()))
-	if err == nil && len(all) == 0 {
+	some, err := p.Tokens.List(ctx, identity.Local(app.LocalUser()), identity.TokenFilter{Limit: 1})
+	if err == nil && len(some) == 0 {
 		tenant := ""
 		if _, closed := p.Config.CountTenantClasses(); closed > 0 || p.Config.TenantSchemaSources() != nil {
 			tenant = " --tenant TENANT"

@@ -203,24 +203,31 @@ func namesOf(c *config.Config, catalogue []schema.Class) config.Names {
 	return names
 }
 
-// strayTokens returns warnings for the active tokens whose lists contain unknown names.
+// mostNarrowed is the number of tokens whose lists are checked at the start. The cost doesn't grow with further ones.
+const mostNarrowed = 1000
+
+// mostStrays is the number of warnings about lists of tokens.
+const mostStrays = 20
+
+// strayTokens returns warnings for the active tokens whose lists contain unknown names. It reads only the newest tokens
+// with lists.
 func (p *App) strayTokens(ctx context.Context) ([]string, error) {
 	if p.Config.Auth.TokensOff {
 		return nil, nil
 	}
-	all, err := p.Tokens.List(ctx, identity.Local(LocalUser()))
+	narrowed, err := p.Tokens.List(ctx, identity.Local(LocalUser()), identity.TokenFilter{Narrowed: true, Valid: true, Limit: mostNarrowed})
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	names := namesOf(p.Config, p.Gateway.Catalogue())
-	for _, t := range all {
-		if !t.Revoked.IsZero() || !time.Now().Before(t.Expires) {
-			continue
-		}
+	for _, t := range slices.Backward(narrowed) {
 		for _, s := range names.Strays(t.Tools, t.Classes, slices.Sorted(maps.Keys(t.Filters))) {
 			out = append(out, fmt.Sprintf("token %s (%s): %s: %s", t.ID, t.Name, strings.Join(s.Path, "."), s.Message))
 		}
+	}
+	if further := len(out) - mostStrays; further > 0 {
+		out = append(out[:mostStrays], fmt.Sprintf("%d further lists of tokens contain unknown names (\"bailiwick token list --state valid\" shows the lists)", further))
 	}
 	return out, nil
 }

@@ -163,7 +163,7 @@ func TestUpgrade(t *testing.T) {
 	}
 	s.Close()
 	for range 2 {
-		s, err := postgres.OpenSteps(t.Context(), url, map[string]string{"00005_color.sql": "ALTER TABLE bailiwick.change ADD COLUMN color text NOT NULL DEFAULT 'red'"})
+		s, err := postgres.OpenSteps(t.Context(), url, map[string]string{"00006_color.sql": "ALTER TABLE bailiwick.change ADD COLUMN color text NOT NULL DEFAULT 'red'"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -96,6 +96,9 @@ func openWith(ctx context.Context, url string, o Options, steps fs.FS) (*Store, 
 	if err = s.migrate(ctx, steps, o.There); err == nil {
 		err = s.fillWords(ctx)
 	}
+	if err == nil {
+		err = s.fillTokens(ctx)
+	}
 	if err != nil {
 		s.pool.Close()
 		return nil, s.operatorError("open", err)

@@ -76,16 +76,12 @@ func (s *Store) TicketByHash(ctx context.Context, hash [sha256.Size]byte) (k ide
 }
 
 // Tickets implements identity.TicketStore.
-func (s *Store) Tickets(ctx context.Context, use identity.TicketUse) (all []identity.Ticket, err error) {
-	err = s.again(ctx, "list the tickets", func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, `SELECT `+ticketColumns+` FROM bailiwick.ticket WHERE use = $1 AND expires > clock_timestamp() AND NOT ended`, string(use))
-		if err != nil {
-			return err
-		}
-		all, err = pgx.AppendRows([]identity.Ticket(nil), rows, func(row pgx.CollectableRow) (identity.Ticket, error) { return scanTicket(row) })
-		return err
-	})
-	return all, err
+func (s *Store) Tickets(ctx context.Context, use identity.TicketUse, persons []string) ([]identity.Ticket, error) {
+	now, err := s.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return listTokens(ctx, s, asking.Tickets(`k.hash, k.id, k.use, k.expires, k.seen, k.ended, k.body`, use, persons, now), scanTicket)
 }
 
 // SeeTicket implements identity.TicketStore.

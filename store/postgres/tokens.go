@@ -29,10 +29,11 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) 
 	if err != nil {
 		return err
 	}
-	err = s.changeTokens(ctx, "add a token", r, `WITH changed AS (INSERT INTO bailiwick.token (`+tokenColumns+`)
-		VALUES ($4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) RETURNING 1)`+counted,
+	person, search := store.TokenWords(&t)
+	err = s.changeTokens(ctx, "add a token", r, `WITH changed AS (INSERT INTO bailiwick.token (`+tokenColumns+`, person, search)
+		VALUES ($4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) RETURNING 1)`+counted,
 		t.ID, t.Prefix, t.Hash[:], t.Name, string(t.Kind), t.Owner, t.Tenant, c.Scopes, c.Tools, c.Actions, c.Classes, c.Filters, c.IPs,
-		t.Created, t.Expires, instant(t.LastUsed), instant(t.Revoked), c.More)
+		t.Created, t.Expires, instant(t.LastUsed), instant(t.Revoked), c.More, person, search)
 	if state(err) == "23505" {
 		return store.TokenTakenError(err)
 	}
@@ -54,17 +55,63 @@ func (s *Store) TokenByPrefix(ctx context.Context, prefix string) (t identity.To
 	return t, err
 }
 
-// Tokens implements identity.TokenStore, in order of creation.
-func (s *Store) Tokens(ctx context.Context) (all []identity.Token, err error) {
+// FindTokens implements identity.TokenStore.
+func (s *Store) FindTokens(ctx context.Context, f identity.TokenFilter) ([]identity.Token, error) {
+	return listTokens(ctx, s, asking.Tokens(`t.`+strings.ReplaceAll(tokenColumns, `, `, `, t.`), f, f.At), scanToken)
+}
+
+// People implements identity.TokenStore.
+func (s *Store) People(ctx context.Context, f identity.TokenFilter) ([]identity.PersonEntry, error) {
+	return listTokens(ctx, s, asking.People(f, f.At), func(row pgx.Row) (identity.PersonEntry, error) {
+		var r store.PersonRow
+		var seen *time.Time
+		err := row.Scan(&r.Owner, &r.Tenant, &r.Scopes, &seen, &r.Issuer, &r.Person, &r.Agents)
+		p := r.Entry()
+		if seen != nil {
+			p.Seen = seen.UTC()
+		}
+		return p, err
+	})
+}
+
+// listTokens runs a query about tokens or tickets and scans each row.
+func listTokens[T any](ctx context.Context, s *Store, ask store.ChangeLookup, scan func(pgx.Row) (T, error)) (all []T, err error) {
 	err = s.again(ctx, "list the tokens", func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, `SELECT `+tokenColumns+` FROM bailiwick.token ORDER BY created, id`)
+		rows, err := s.pool.Query(ctx, ask.Text, ask.Args...)
 		if err != nil {
 			return err
 		}
-		all, err = pgx.AppendRows([]identity.Token(nil), rows, func(row pgx.CollectableRow) (identity.Token, error) { return scanToken(row) })
+		all, err = pgx.AppendRows([]T(nil), rows, func(row pgx.CollectableRow) (T, error) { return scan(row) })
 		return err
 	})
 	return all, err
+}
+
+// fillTokens stores the person and the text for searches of tokens that an older program stored.
+func (s *Store) fillTokens(ctx context.Context) error {
+	for more := true; more; {
+		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+			rows, err := tx.Query(ctx, `SELECT id, name, owner, tenant, prefix FROM bailiwick.token WHERE person = ' ' ORDER BY id LIMIT 500 FOR UPDATE`)
+			if err != nil {
+				return err
+			}
+			old, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ ID, Name, Owner, Tenant, Prefix string }])
+			if err != nil {
+				return err
+			}
+			more = len(old) > 0
+			var b pgx.Batch
+			for _, t := range old {
+				person, search := store.TokenWords(&identity.Token{ID: t.ID, Name: t.Name, Owner: t.Owner, Tenant: t.Tenant, Prefix: t.Prefix})
+				b.Queue(`UPDATE bailiwick.token SET person = $2, search = $3 WHERE id = $1`, t.ID, person, search)
+			}
+			return tx.SendBatch(ctx, &b).Close()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RevokeToken implements identity.TokenStore.

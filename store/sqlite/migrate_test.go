@@ -25,11 +25,11 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		s, err := sqlite.OpenSteps(t.Context(), path, map[string]string{"00005_color.sql": "ALTER TABLE secret ADD COLUMN color TEXT NOT NULL DEFAULT 'red'"})
+		s, err := sqlite.OpenSteps(t.Context(), path, map[string]string{"00006_color.sql": "ALTER TABLE secret ADD COLUMN color TEXT NOT NULL DEFAULT 'red'"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info, err := os.Stat(path + ".v4"); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 {
+		if info, err := os.Stat(path + ".v5"); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 {
 			t.Errorf("the file before the upgrade: %v, %v", info, err)
 		}
 		if got, err := s.Secret(t.Context(), "a"); err != nil || string(got) != string(key) {

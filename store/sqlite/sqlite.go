@@ -117,6 +117,9 @@ func (s *Store) open(ctx context.Context) error {
 	if err == nil {
 		err = s.fillWords(ctx)
 	}
+	if err == nil {
+		err = s.fillTokens(ctx)
+	}
 	if err != nil {
 		s.write.Close()
 		return s.operatorError("open", err)

@@ -34,20 +34,8 @@ func (s *Store) TicketByHash(ctx context.Context, hash [sha256.Size]byte) (ident
 }
 
 // Tickets implements identity.TicketStore.
-func (s *Store) Tickets(ctx context.Context, use identity.TicketUse) (out []identity.Ticket, err error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT `+ticketColumns+` FROM ticket WHERE use = ? AND expires > ? AND NOT ended`, string(use), now().UnixMicro())
-	if err != nil {
-		return nil, s.operatorError("list the tickets", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		k, err := scanTicket(rows)
-		if err != nil {
-			return nil, s.operatorError("list the tickets", err)
-		}
-		out = append(out, k)
-	}
-	return out, s.tokenFailure("list the tickets", rows.Err())
+func (s *Store) Tickets(ctx context.Context, use identity.TicketUse, persons []string) ([]identity.Ticket, error) {
+	return listTokens(ctx, s, asking.Tickets(`k.hash, k.id, k.use, k.expires, k.seen, k.ended, k.body`, use, persons, now().UnixMicro()), scanTicket)
 }
 
 // SeeTicket implements identity.TicketStore.

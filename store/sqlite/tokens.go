@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"time"
 
 	code "modernc.org/sqlite/lib"
@@ -22,10 +23,11 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) 
 	if err != nil {
 		return err
 	}
+	person, search := store.TokenWords(&t)
 	err = s.changeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO token (`+tokenColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		_, err := tx.ExecContext(ctx, `INSERT INTO token (`+tokenColumns+`, person, search) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			t.ID, t.Prefix, t.Hash[:], t.Name, string(t.Kind), t.Owner, t.Tenant, c.Scopes, c.Tools, c.Classes, c.Filters,
-			c.IPs, t.Created.UnixMicro(), t.Expires.UnixMicro(), micros(t.LastUsed), micros(t.Revoked), c.Actions, c.More)
+			c.IPs, t.Created.UnixMicro(), t.Expires.UnixMicro(), micros(t.LastUsed), micros(t.Revoked), c.Actions, c.More, person, search)
 		return errors.Join(err, post(ctx, tx, &r))
 	})
 	if primary(err) == code.SQLITE_CONSTRAINT {
@@ -43,22 +45,67 @@ func (s *Store) TokenByPrefix(ctx context.Context, prefix string) (identity.Toke
 	return t, s.tokenFailure("read a token", err)
 }
 
-// Tokens implements identity.TokenStore, in order of creation.
-func (s *Store) Tokens(ctx context.Context) ([]identity.Token, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT `+tokenColumns+` FROM token ORDER BY created, id`)
+// FindTokens implements identity.TokenStore.
+func (s *Store) FindTokens(ctx context.Context, f identity.TokenFilter) ([]identity.Token, error) {
+	return listTokens(ctx, s, asking.Tokens(`t.`+strings.ReplaceAll(tokenColumns, `, `, `, t.`), f, f.At.UnixMicro()), scanToken)
+}
+
+// People implements identity.TokenStore.
+func (s *Store) People(ctx context.Context, f identity.TokenFilter) ([]identity.PersonEntry, error) {
+	return listTokens(ctx, s, asking.People(f, f.At.UnixMicro()), func(row interface{ Scan(...any) error }) (identity.PersonEntry, error) {
+		var r store.PersonRow
+		var seen sql.NullInt64
+		err := row.Scan(&r.Owner, &r.Tenant, &r.Scopes, &seen, &r.Issuer, &r.Person, &r.Agents)
+		p := r.Entry()
+		if seen.Valid {
+			p.Seen = instant(seen.Int64)
+		}
+		return p, err
+	})
+}
+
+// listTokens runs a query about tokens or tickets and scans each row.
+func listTokens[T any](ctx context.Context, s *Store, ask store.ChangeLookup, scan func(interface{ Scan(...any) error }) (T, error)) ([]T, error) {
+	rows, err := s.read.QueryContext(ctx, ask.Text, ask.Args...)
 	if err != nil {
 		return nil, s.operatorError("list the tokens", err)
 	}
 	defer rows.Close()
-	var out []identity.Token
+	var out []T
 	for rows.Next() {
-		t, err := scanToken(rows)
+		one, err := scan(rows)
 		if err != nil {
 			return nil, s.operatorError("list the tokens", err)
 		}
-		out = append(out, t)
+		out = append(out, one)
 	}
 	return out, s.tokenFailure("list the tokens", rows.Err())
+}
+
+// fillTokens stores the person and the text for searches of tokens that an older program stored.
+func (s *Store) fillTokens(ctx context.Context) error {
+	for {
+		ids, err := column[string](ctx, s.write, store.ChangeLookup{Text: `SELECT id FROM token WHERE person = ' ' LIMIT 500`})
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			for _, id := range ids {
+				t := identity.Token{ID: id}
+				if err := tx.QueryRowContext(ctx, `SELECT name, owner, tenant, prefix FROM token WHERE id = ?`, id).Scan(&t.Name, &t.Owner, &t.Tenant, &t.Prefix); err != nil {
+					return err
+				}
+				person, search := store.TokenWords(&t)
+				if _, err := tx.ExecContext(ctx, `UPDATE token SET person = ?, search = ? WHERE id = ?`, person, search, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // RevokeToken implements identity.TokenStore.

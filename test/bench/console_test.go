@@ -73,7 +73,7 @@ func (o *office) fill(b *testing.B) string {
 var markOf = regexp.MustCompile(`name="mark" value="([^"]+)"`)
 
 // signIn serves the console and signs the reviewer in. It returns a function that requests one page of the console.
-func (o *office) signIn(b *testing.B) (ask func(b *testing.B, path string)) {
+func (o *office) signIn(b testing.TB) (ask func(b testing.TB, path string)) {
 	b.Helper()
 	s, err := mcp.New(o.plant.Door())
 	if err != nil {
@@ -92,7 +92,7 @@ func (o *office) signIn(b *testing.B) (ask func(b *testing.B, path string)) {
 	}
 	c := httpClient(b)
 	c.Jar = jar
-	read := func(b *testing.B, res *http.Response, err error) string {
+	read := func(b testing.TB, res *http.Response, err error) string {
 		b.Helper()
 		if err != nil {
 			b.Fatal(err)
@@ -111,7 +111,7 @@ func (o *office) signIn(b *testing.B) (ask func(b *testing.B, path string)) {
 	}
 	res, err = c.PostForm(h.URL+console.Path+"/sign-in", url.Values{"mark": {mark[1]}, "credential": {o.secret}})
 	read(b, res, err)
-	return func(b *testing.B, path string) {
+	return func(b testing.TB, path string) {
 		b.Helper()
 		res, err := c.Get(h.URL + console.Path + path)
 		read(b, res, err)

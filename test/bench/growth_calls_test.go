@@ -174,7 +174,7 @@ func growthCurves() []curve {
 			}
 		}
 	}})
-	return append(out, keptCurves()...)
+	return append(append(out, keptCurves()...), tokenCurves()...)
 }
 
 // manyClasses returns the tools over n classes. Each points to the one before it.

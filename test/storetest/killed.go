@@ -302,7 +302,7 @@ func wantWholeArchive(t *testing.T, s Store, folder string) audit.Report {
 // The log must contain a record of each.
 func wantTokens(t *testing.T, s Store, promised map[string]int64) {
 	t.Helper()
-	all, err := s.Tokens(t.Context())
+	all, err := s.FindTokens(t.Context(), identity.TokenFilter{})
 	if err != nil || len(promised) == 0 {
 		t.Fatal(len(promised), err)
 	}

@@ -44,6 +44,8 @@ type Open func(t *testing.T, place string) Store
 // Run runs the suite. Each place is a new empty folder.
 func Run(t *testing.T, open Open) {
 	t.Run("tokens", func(t *testing.T) { testTokens(t, open) })
+	t.Run("tokens found", func(t *testing.T) { testFindTokens(t, open) })
+	t.Run("people of tokens", func(t *testing.T) { testPeople(t, open) })
 	t.Run("tokens of two handles", func(t *testing.T) { testTokenHandles(t, open) })
 	t.Run("audit", func(t *testing.T) { testAudit(t, open) })
 	t.Run("audit of two handles", func(t *testing.T) { testAuditHandles(t, open) })

@@ -82,8 +82,8 @@ func testTokens(t *testing.T, open Open) {
 		}
 	}
 	full.Revoked, full.LastUsed, plain.LastUsed = noon.Add(time.Minute), noon.Add(2*time.Second), noon
-	all, err := s.Tokens(ctx)
-	if diff := cmp.Diff([]identity.Token{full, plain}, all, sameToken); err != nil || diff != "" {
+	all, err := s.FindTokens(ctx, identity.TokenFilter{})
+	if diff := cmp.Diff([]identity.Token{plain, full}, all, sameToken); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	wantTokenRecords(t, s)

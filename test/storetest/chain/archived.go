@@ -130,7 +130,7 @@ func testMoved(t *testing.T, c Case) {
 	if err != nil || len(held.Lacks) > 0 || held.Tokens != 1 || held.Older != 0 {
 		t.Errorf("%+v, %v", held, err)
 	}
-	all, err := c.Tokens(t.Context())
+	all, err := c.FindTokens(t.Context(), identity.TokenFilter{})
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}

@@ -96,7 +96,7 @@ func testEnd(t *testing.T, here, there storetest.Store) {
 		if err != nil || !got.Ended {
 			t.Error("an ended one:", got, err)
 		}
-		all, err := s.Tickets(ctx, identity.Session)
+		all, err := s.Tickets(ctx, identity.Session, nil)
 		if err != nil || len(all) != 1 || all[0].ID != "one" {
 			t.Error("the open sessions:", all, err)
 		}

@@ -2,7 +2,10 @@ package operate
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"io"
+	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -90,37 +93,45 @@ func listPeople(t *terminal.Terminal) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return k.Tokens(cmd.Context(), func(tokens *identity.Tokens, _ *config.Config) error {
 				by := identity.Local(app.LocalUser())
-				all, err := tokens.List(cmd.Context(), by)
-				if err != nil {
-					return err
-				}
-				open, err := tokens.Sessions(cmd.Context(), by, identity.Session)
-				if err != nil {
-					return err
-				}
-				rows := identity.ListPeople(all, open, by, time.Now())
+				all := everyone(cmd.Context(), tokens, by)
 				if t.JSON {
-					return t.PrintJSON(map[string]any{"people": rows})
+					return streamJSON(t, "people", all, func(p identity.PersonEntry) any { return p })
 				}
-				w := t.Table()
-				fmt.Fprintln(w, "PERSON\tTENANT\tRIGHTS\tFROM\tSESSIONS\tAGENTS\tLAST USED")
-				for _, p := range rows {
+				return streamTable(t, "PERSON\tTENANT\tRIGHTS\tFROM\tSESSIONS\tAGENTS\tLAST USED", all, func(w io.Writer, p identity.PersonEntry) {
 					seen := "-"
 					if !p.Seen.IsZero() {
 						seen = p.Seen.UTC().Format("2006-01-02 15:04 UTC")
 					}
-					var rights []string
-					for _, s := range p.Scopes {
-						rights = append(rights, string(s))
-					}
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", review.Visible(p.Owner), cmp.Or(review.Visible(p.Tenant), "-"), strings.Join(rights, ","), p.From, len(p.Sessions), p.Agents, seen)
-				}
-				return w.Flush()
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", review.Visible(p.Owner), cmp.Or(review.Visible(p.Tenant), "-"), join(p.Scopes), p.From, len(p.Sessions), p.Agents, seen)
+				})
 			})
 		},
 	}
 	k.Flags(cmd.Flags())
 	return cmd
+}
+
+// everyone yields the people that by manages, by name. It reads them in pages.
+func everyone(ctx context.Context, tokens *identity.Tokens, by identity.Principal) iter.Seq2[identity.PersonEntry, error] {
+	return func(yield func(identity.PersonEntry, error) bool) {
+		f := identity.TokenFilter{Limit: 500}
+		for {
+			page, err := tokens.People(ctx, by, f)
+			if err != nil {
+				yield(identity.PersonEntry{}, err)
+				return
+			}
+			for _, p := range page {
+				if !yield(p, nil) {
+					return
+				}
+			}
+			if len(page) < f.Limit {
+				return
+			}
+			f.After = page[len(page)-1].Place()
+		}
+	}
 }
 
 // removePerson returns the command people remove. It ends all sessions, tokens and agents of a person in one tenant.

@@ -63,17 +63,18 @@ func (s *scene) printSamplingNote(t *terminal.Terminal) {
 // know reads the tokens of the store at url, if it exists.
 func (s *scene) know(ctx context.Context, url string) error {
 	err := keeping(ctx, url, func(store app.Store) (err error) {
-		s.tokens, err = identity.NewTokens(identity.TokenOptions{Store: store}).List(ctx, identity.Local(app.LocalUser()))
-		if err != nil {
-			return err
-		}
-		for i := range s.tokens {
-			p, err := s.tokens[i].Principal()
+		for k, err := range identity.NewTokens(identity.TokenOptions{Store: store}).All(ctx, identity.Local(app.LocalUser()), identity.TokenFilter{}) {
 			if err != nil {
-				return fmt.Errorf("token %s: %w", s.tokens[i].ID, err)
+				return err
 			}
-			s.directory.Tokens[s.tokens[i].ID] = p
+			p, err := k.Principal()
+			if err != nil {
+				return fmt.Errorf("token %s: %w", k.ID, err)
+			}
+			s.tokens = append(s.tokens, k)
+			s.directory.Tokens[k.ID] = p
 		}
+		slices.Reverse(s.tokens) // oldest first
 		return nil
 	})
 	if errors.Is(err, app.ErrNoStore) {

@@ -3,6 +3,8 @@ package operate
 import (
 	"context"
 	"fmt"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // TokenCommand returns the token commands.
@@ -143,33 +146,38 @@ func parseLife(text string) (time.Duration, error) {
 // of filter values.
 func tokenList(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
+	var f identity.TokenFilter
+	var state, kind string
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the tokens, revoked and expired ones too",
-		Args:  terminal.None,
+		Use:     "list",
+		Short:   "List the tokens, the newest first, revoked and expired ones too",
+		Example: "  bailiwick token list --state valid --owner ana@example.com",
+		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.Kind, f.Valid, f.Ended = identity.Kind(kind), state == "valid", state == "ended"
+			if state != "" && !f.Valid && !f.Ended {
+				return config.Usagef("--state must be valid or ended%s", problem.DidYouMean(problem.Nearest(state, []string{"valid", "ended"}, 1)))
+			}
+			if kinds := []string{"agent", "human", "service"}; kind != "" && !slices.Contains(kinds, kind) {
+				return config.Usagef("--kind must be agent, human or service%s", problem.DidYouMean(problem.Nearest(kind, kinds, 1)))
+			}
 			return k.Tokens(cmd.Context(), func(tokens *identity.Tokens, _ *config.Config) error {
-				all, err := tokens.List(cmd.Context(), identity.Local(app.LocalUser()))
-				if err != nil {
-					return err
-				}
+				all := tokens.All(cmd.Context(), identity.Local(app.LocalUser()), f)
 				if t.JSON {
-					shown := []listed{}
-					for _, k := range all {
-						shown = append(shown, listed{k, digests(k)})
-					}
-					return t.PrintJSON(map[string][]listed{"tokens": shown})
+					return streamJSON(t, "tokens", all, func(k identity.Token) any { return listed{k, digests(k)} })
 				}
-				w := t.Table()
-				fmt.Fprintln(w, "ID\tNAME\tKIND\tOWNER\tTENANT\tSCOPES\tSTATE\tLAST USED\tNARROWED TO")
-				for _, k := range all {
+				return streamTable(t, "ID\tNAME\tKIND\tOWNER\tTENANT\tSCOPES\tSTATE\tLAST USED\tNARROWED TO", all, func(w io.Writer, k identity.Token) {
 					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Kind, dash(k.Owner), dash(k.Tenant), join(k.Scopes), tokenState(k, time.Now()), tokenDay(k.LastUsed), dash(restrictionText(k)))
-				}
-				return w.Flush()
+				})
 			})
 		},
 	}
 	k.Flags(cmd.Flags())
+	cmd.Flags().StringVar(&state, "state", "", "only tokens that are `STATE`: valid or ended")
+	cmd.Flags().StringVar(&kind, "kind", "", "only agent, human or service")
+	cmd.Flags().StringVar(&f.Person, "owner", "", "only tokens that act for this `PERSON`")
+	cmd.Flags().StringVar(&f.Tenant, "tenant", "", "only tokens of this `TENANT`")
+	cmd.Flags().StringVar(&f.Text, "search", "", "only tokens with these `WORDS` in the name, the owner, the tenant, the id or the prefix")
 	return cmd
 }
 
