@@ -43,6 +43,7 @@ type viewForm struct {
 	Change, Digest, In, Mark string
 	Item                     int
 	Viewed                   bool // the visitor has viewed it
+	Brief                    bool // the form is in a row of a table
 }
 
 // ViewForm returns the form for a record, or nil if the visitor has no records to mark.
@@ -50,7 +51,7 @@ func (p changePage) ViewForm(item int) *viewForm {
 	if !p.Several {
 		return nil
 	}
-	return &viewForm{p.ID, p.Digest, p.In, p.mark, item, p.Items[item].Viewed}
+	return &viewForm{p.ID, p.Digest, p.In, p.mark, item, p.Items[item].Viewed, p.Table != nil}
 }
 
 // ViewForm returns nil: changes that are decided together are looked at together.
