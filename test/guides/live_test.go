@@ -37,7 +37,7 @@ var live = []struct {
 }
 
 // varies matches the parts of an answer that differ from run to run: ids, cursors, times, hashes and counts of usage.
-var varies = regexp.MustCompile(`01[0-9a-z]{24,}|"cursor":"[^"]*"|\d{4}-\d\d-\d\d \d\d:\d\d UTC|rules [0-9a-f]{32}|^root .*`)
+var varies = regexp.MustCompile(`01[0-9a-z]{24,}|"cursor":"[^"]*"|\d{4}-\d\d-\d\d \d\d:\d\d( UTC)?|rules [0-9a-f]{32}|^root .*`)
 
 // refuses matches the first line of an answer that ends a command with code 1.
 var refuses = regexp.MustCompile(`^(?:invalid_[a-z]+: |refused )`)
