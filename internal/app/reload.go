@@ -229,6 +229,9 @@ func (p *App) strayTokens(ctx context.Context) ([]string, error) {
 	if further := len(out) - mostStrays; further > 0 {
 		out = append(out[:mostStrays], fmt.Sprintf("%d further lists of tokens contain unknown names (\"bailiwick token list --state valid\" shows the lists)", further))
 	}
+	if len(narrowed) == mostNarrowed {
+		out = append(out, fmt.Sprintf("only the newest %d tokens with lists were checked for unknown names", mostNarrowed))
+	}
 	return out, nil
 }
 
