@@ -15,7 +15,7 @@ import (
 const teamMark = "team:"
 
 // A Reviewer is a person or a team that a Rule names. Only its reviewers can approve the changes that the rule matches.
-// The zero Reviewer is nobody.
+// The zero Reviewer matches no person.
 type Reviewer struct {
 	Name   string              // "team:billing", or the name of a person
 	People []string            // the people of a team
@@ -138,8 +138,8 @@ func (q *Queue) Roles(p identity.Principal) []string {
 	return out
 }
 
-// Admits returns the names of the reviewers of c that p is under the rules in force. If c has reviewers and p is none of them, it
-// fails with a problem.PermissionDenied that says who can approve.
+// Admits returns the names of the reviewers of c that p is under the rules in force. If c has reviewers and p is not one
+// of them, the error is a problem.PermissionDenied that says who can approve.
 func (q *Queue) Admits(p identity.Principal, c *Change) ([]string, error) {
 	if len(c.Panels) == 0 {
 		return nil, nil

@@ -77,10 +77,7 @@ func (c *Console) change(v *visit) error {
 func (c *Console) showSheet(v *visit, s *review.Sheet, f frame) error {
 	p := changePage{Sheet: s, Stages: stageList(s), Sums: sumTexts(s), Written: v.r.PostForm.Get("text"), In: cmp.Or(v.r.URL.Query().Get("in"), v.r.PostForm.Get("in"))}
 	p.Queue = queueOf(p.In)
-	if review.Tabular(s) {
-		t := review.TableOf(s)
-		p.Table = &t
-	}
+	p.Table = tableOf(s)
 	for _, check := range s.Checks {
 		if s.Row.Mine && check.OK && check.Name == "four_eyes" {
 			continue // the page says that the viewer has decided
@@ -92,7 +89,7 @@ func (c *Console) showSheet(v *visit, s *review.Sheet, f frame) error {
 		}
 	}
 	p.mark = formMark(v.session.secret)
-	p.Several, p.Next = s.State == change.Pending && len(s.Items) > 1, nextItem(s)
+	p.Several, p.Next = s.State == change.Pending && len(s.Items) > 1, nextItem(s, p.Table)
 	for _, item := range s.Items {
 		if item.Viewed {
 			p.Viewed++
@@ -180,34 +177,32 @@ func (c *Console) onward(v *visit, reviewer bailiwick.Reviewer, deed string, s *
 		to += "?" + q.Encode()
 	}
 	if deed == "view" {
-		to += "#" + nextItem(s)
+		to += "#" + nextItem(s, tableOf(s))
 	}
 	return to
 }
 
+// tableOf returns the table of the records of s, or nil if they are clearer one by one.
+func tableOf(s *review.Sheet) *review.Table {
+	if !review.Tabular(s) {
+		return nil
+	}
+	t := review.TableOf(s)
+	return &t
+}
+
 // nextItem returns the place of the first record on the page that the visitor has not viewed, or of the decision if there
-// is none.
-func nextItem(s *review.Sheet) string {
-	for _, i := range itemOrder(s) {
+// is none. A table shows the records in an order of its own.
+func nextItem(s *review.Sheet, table *review.Table) string {
+	for i := range s.Items {
+		if table != nil {
+			i = table.Rows[i].Item
+		}
 		if !s.Items[i].Viewed {
 			return "item-" + strconv.Itoa(i)
 		}
 	}
 	return "decide"
-}
-
-// itemOrder returns the indexes of the records of s in the order in which the page shows them.
-func itemOrder(s *review.Sheet) []int {
-	order := make([]int, len(s.Items))
-	for i := range order {
-		order[i] = i
-	}
-	if review.Tabular(s) {
-		for i, row := range review.TableOf(s).Rows {
-			order[i] = row.Item
-		}
-	}
-	return order
 }
 
 // next returns the change after id in the queue at the address in. If there is none, it returns the first change, or

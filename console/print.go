@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// A printPage is a change on paper: nothing is folded, and nothing can be done.
+// A printPage is a change on one page, without folded parts and forms.
 type printPage struct {
 	*review.Sheet
 	At  time.Time

@@ -87,7 +87,7 @@ func members(body []byte, known []member) (map[string]value.Value, error) {
 			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: at, Near: near,
 				Detail: fmt.Sprintf("there is no member %q here%s", problem.Cut(m.Name), problem.DidYouMean(near))}
 		case m.Value.Kind() != known[i].kind:
-			return nil, refuse(at, "must be %s", withArticle(known[i].kind.String()))
+			return nil, refuse(at, "must be %s %s", review.Article(known[i].kind.String()), known[i].kind)
 		case utf8.RuneCountInString(m.Value.Text()) > maxText:
 			return nil, refuse(at, "is longer than %d characters", maxText)
 		}
@@ -100,14 +100,6 @@ func members(body []byte, known []member) (map[string]value.Value, error) {
 		}
 	}
 	return out, nil
-}
-
-// withArticle returns a noun with its indefinite article.
-func withArticle(noun string) string {
-	if strings.ContainsRune("aeio", rune(noun[0])) {
-		return "an " + noun
-	}
-	return "a " + noun
 }
 
 // A decision is a POST on a change.

@@ -85,7 +85,7 @@ func (c *Config) resolveTeams(r *yamlconf.Reader) {
 	}
 }
 
-// checkTeamClaim reports a claim of a team that nobody who signs in can have, because it isn't kept.
+// checkTeamClaim reports a claim of a team that sign-in doesn't keep. Then no person has it.
 func (c *Config) checkTeamClaim(r *yamlconf.Reader, team, claim string) {
 	if c.Auth.SignIn == nil {
 		return // tokens can have any claim

@@ -94,8 +94,13 @@ func ViewedItems(ctx context.Context, usedUp once.Store, person string, s *Sheet
 
 // viewMark returns the name of the record that a person has viewed the i-th record of s.
 func (s *Sheet) viewMark(person string, i int) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{s.ID, s.Digest, person, strconv.Itoa(i)}, "\x00")))
-	return "viewed:" + hex.EncodeToString(sum[:])
+	return markOf("viewed:", s.ID, s.Digest, person, strconv.Itoa(i))
+}
+
+// markOf returns the name of a record of once.Store for parts. No other parts of this kind have it.
+func markOf(kind string, parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return kind + hex.EncodeToString(sum[:])
 }
 
 // ReadHistory adds records of the audit log to the sheet s, unless reader is nil. It adds the record that ended the

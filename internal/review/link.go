@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// link returns the address of the i-th record in its application. It returns "" if the viewer doesn't see all of it,
-// and if there is no such record: before it is created, and after it is deleted.
+// link returns the address of the i-th record in its application. It returns "" if the viewer doesn't see all of its
+// fields, before the record is created, and after it is deleted.
 func (t titler) link(i int, e change.Effect, s Visibility) string {
 	record := e.Before
 	switch {

@@ -111,7 +111,7 @@ func (t titler) one() string {
 	case e.Op == write.OpCreate:
 		name := t.named(e.Class, s, t.after(e), labelOf(e, s, t.viewer))
 		if parent := t.parent(e, s, t.after(e)); parent != "" && name == "" {
-			return "Add " + article(noun) + " " + noun + " to " + parent
+			return "Add " + Article(noun) + " " + noun + " to " + parent
 		}
 		if id := key(t.change, 0, s); id != "" && name == "" {
 			return "Create " + noun + " " + short(id)
@@ -319,7 +319,8 @@ func singular(class string) string {
 	return noun
 }
 
-func article(noun string) string {
+// Article returns the indefinite article of a noun.
+func Article(noun string) string {
 	if strings.ContainsRune("aeio", rune(noun[0])) {
 		return "an"
 	}

@@ -1,8 +1,6 @@
 package review
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -186,6 +184,5 @@ func (l Long) marks(person string, parts []string) (out []string) {
 
 // Mark returns the name of the record that a person has opened a part of l. The part is a page ("1") or a side.
 func (l Long) Mark(person, part string) string {
-	sum := sha256.Sum256([]byte(l.name + "\x00" + person + "\x00" + part))
-	return "opened:" + hex.EncodeToString(sum[:])
+	return markOf("opened:", l.name, person, part)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// testCounts checks that counts end at 1,001, which stands for more than 1,000. It counts without a search, by the index
-// of words, and by a common word, also for a reviewer who doesn't see all values.
+// testCounts checks that a count of more than 1,000 is 1,001. It counts without a search, by a rare word, and by a common
+// word. It counts also for a reviewer who doesn't see all values.
 func testCounts(t *testing.T, open Open) {
 	s, ctx := Handle(t, open, t.TempDir()), t.Context()
 	file := func(from, to int, state change.State) {
